@@ -228,11 +228,6 @@ class HandlerCall(NamedTuple):
     answer: Record | None
 
     @property
-    def seconds(self) -> float | None:
-        """How long it took; None when no answer came."""
-        return None if self.answer is None else self.answer.at - self.made.at
-
-    @property
     def late(self) -> bool:
         """Whether its time limit passed before it answered."""
         return any(isinstance(record.message, m.BudgetSpent) for record in self.inside)

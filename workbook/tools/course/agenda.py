@@ -19,12 +19,10 @@ from typing import Any
 from workbook.base.files import NOTEBOOKS
 from workbook.base.values import lookup
 from workbook.lessons.exercises.judges_incidents import CAUSES, acting, row_of_incident
-from workbook.lessons.exercises.model import Exercise, ExerciseKind, Mistake, lesson
+from workbook.lessons.exercises.model import Exercise, Mistake, lesson
 from workbook.views.html import RULE_ID
 from workbook.views.table import Table, table
 from workbook.views.templates import page
-
-FIXES = (ExerciseKind.FIND, ExerciseKind.FIX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +131,7 @@ def agenda(minutes: int, audience: str, starts: int = 0) -> Agenda:
     left_out = list[str]()
     for number in lookup("audience", audience, chosen["routes"]):
         shown, *answered = _lesson_slots(number, chosen["slots"])
-        fixing = next(slot for slot in answered if slot.exercise and slot.exercise.kind in FIXES)
+        fixing = next(slot for slot in answered if slot.exercise and slot.exercise.kind in {"find", "fix"})
         needed = [slot for slot in (shown, *answered) if slot in (shown, answered[0], fixing)]
         if left_out or (cost := sum(slot.minutes for slot in needed)) > left:
             left_out.append(f"all of {shown.what}")

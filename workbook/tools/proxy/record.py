@@ -174,8 +174,6 @@ def _nameless(body: Any) -> Any:
 #
 # Its first line says what it is.
 
-_MODE = 0o600
-
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -213,7 +211,7 @@ class Recording:
         self._lines = Lines()
         self._began = monotonic()
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, _MODE)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             self._write(json.dumps(asdict(head)))
         except FileExistsError:
             raise ConfigurationError(f"{path} is there already. Give another --out.") from None

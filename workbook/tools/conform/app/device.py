@@ -33,8 +33,6 @@ from workbook.tools.conform.app import protocol as p
 
 PhoneReply = dict[str, Any]
 MadeT = TypeVar("MadeT")
-# A status of the wallet's API that no case of the SDK is named after (wallet).
-UNNAMED_STATUS = 15019
 
 
 class Waiting(Protocol):
@@ -410,7 +408,8 @@ def _reply(event: Event) -> PhoneReply:  # noqa: PLR0911 - one for each outcome
             return {"outcome": "Failure", "message": event.why}
         case m.ProvisionFailure():
             failure = {"outcome": "Failure", "name": event.reason, "message": event.why}
-            return failure | ({"statusCode": UNNAMED_STATUS} if event.reason == "UnknownStatusCode" else {})
+            # a status of the wallet's API that no case of the SDK is named after (wallet)
+            return failure | ({"statusCode": 15019} if event.reason == "UnknownStatusCode" else {})
         case m.WalletPayNotSupported() | m.InvalidSdkInput():
             return {"outcome": type(event).__name__}
         case _:
