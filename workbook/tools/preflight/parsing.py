@@ -50,6 +50,7 @@ def parse_each(seconds: float) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     while head := sys.stdin.buffer.readline():
         suffix, size = head.decode().split()
+        _parser(suffix)  # the grammar's own time
         faulthandler.dump_traceback_later(seconds, exit=True)  # a thread of its own, which no grammar can hold up
         parse(suffix, sys.stdin.buffer.read(int(size)))
         os.write(1, b"\n")
