@@ -6,11 +6,12 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pytest
 from notebook_rows import with_rows
 from packaging.requirements import Requirement
+from texts import demand_none
 
 from workbook.lessons.exercises.model import lesson
 from workbook.play.platform_a import PlatformARun
@@ -83,6 +84,17 @@ def test_its_table_of_lessons_is_what_the_notebooks_say_of_themselves(generated)
 def test_the_first_lesson_leads_to_every_other_one():
     first = NOTEBOOKS[0].read_text("utf-8")
     assert [path.name for path in NOTEBOOKS[1:] if f"]({path.name})" not in first] == []
+
+
+def test_each_file_of_the_guide_is_there():
+    ours = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*.*") if ".venv" not in path.parts}
+    named = re.findall(
+        r"`([\w./*-]+\.(?:py|toml|json|kt|swift|md))`", (ROOT / ".github/CONTRIBUTING.md").read_text("utf-8")
+    )
+    is_there = {
+        name: [each for each in ours if PurePath(each).match(name.replace("NN", "[0-9][0-9]"))] for name in named
+    }
+    demand_none([f".github/CONTRIBUTING.md: there is no {name}" for name, found in is_there.items() if not found])
 
 
 def test_every_dependency_has_its_reason():

@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+from texts import demand_none
 
 from workbook.base.files import NOTEBOOKS
 from workbook.errors import ConfigurationError
@@ -185,13 +186,14 @@ def test_new_lays_out_each_edition(tmp_path, edition):
 
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_a_lesson_holds_its_exercises_in_order_as_the_tables_have_them(path):
-    """`workbook render` fills them in."""
     book = json.loads(path.read_text("utf-8"))
     ids = [each["id"] for each in book["cells"] if editions.EXERCISE_CELL.fullmatch(each["id"])]
     numbers = [own.id.replace(".", "-") for own in lesson(path.stem[:2]).values()]
     assert ids == [f"{part}-{number}" for number in numbers for part in ("task", "exercise")]
     stored = {each["id"]: "".join(each["source"]) for each in book["cells"]}
-    assert {each["id"]: "".join(each["source"]) for each in editions.fill_in(book)["cells"]} == stored
+    filled = {each["id"]: "".join(each["source"]) for each in editions.fill_in(book)["cells"]}
+    told = f"is not what its exercise says: `workbook render {path.stem[:2]}` fills it in"
+    demand_none([f"notebooks/{path.name}: the cell {name} {told}" for name in filled if filled[name] != stored[name]])
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])

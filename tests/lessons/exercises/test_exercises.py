@@ -1,6 +1,7 @@
 """Every exercise: its solution is done, its skeleton is not, and each typical mistake gets a reason of its own."""
 
 import pytest
+from texts import demand_none
 
 from workbook.base.files import NOTEBOOKS
 from workbook.base.rules import rules
@@ -42,7 +43,11 @@ def test_it_is_complete_its_solution_is_done_and_its_skeleton_is_not(exercise):
 @every
 def test_each_typical_mistake_gets_a_reason_of_its_own(exercise):
     said = {mistake.what: str(verdict_on(exercise, mistake.cell).reason) for mistake in exercise.mistakes}
-    assert said == {mistake.what: mistake.says for mistake in exercise.mistakes}
+    place = f"workbook/lessons/exercises/lesson_{exercise.id[:2]}.toml: {exercise.id}"
+    demand_none([
+        f"{place}, {mistake.what}: the judge says {said[mistake.what]!r}, and not {mistake.says!r}"
+        for mistake in exercise.mistakes if said[mistake.what] != mistake.says
+    ])  # fmt: skip
     assert len(set(said.values())) == len(exercise.mistakes)
 
 
