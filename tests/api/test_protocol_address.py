@@ -45,8 +45,8 @@ def test_an_id_is_encoded(given_id, encoded):
         ("..", "dot segment"),
         ("a\n", "control character"),
         ("\ud800", "surrogate"),
-        ("x" * 65, "longer than 64 characters"),
-        (" " + "x" * 64, "longer than 64"),
+        ("x" * 201, "longer than 200 characters"),
+        (" " + "x" * 200, "longer than 200"),
     ],
 )
 def test_an_id_that_cannot_be_used_is_refused(bad, why):

@@ -180,8 +180,8 @@ def _declared(length: str | None) -> int:
 _Tests: TypeAlias = tuple[tuple[Callable[[], object], str], ...]
 
 API_PATH = "/bcl/v2/paymentInstruments/{id}/networkTokenActivationData"  # API-1, API-2, API-14
-# characters (assumed; those seen have 25): opaque data in the id's place is longer, and must not get into an address
-LONGEST_ID = 64
+# characters (assumed; ids that were seen have 25): opaque data in the id's place is longer, and gets into no address
+LONGEST_ID = 200
 
 
 def encode_id(payment_instrument_id: str) -> str:

@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from workbook.api.opaque import MARK, SdkOutput, decode_strictly, json_object
-from workbook.api.protocol import LONGEST_ID
 from workbook.base.secrecy import MASK
 from workbook.errors import OpaqueDataError
 
@@ -138,9 +137,9 @@ class Redaction:
 def short(text: str) -> str:
     """A word of a path, or its length where it is too long or not printable ASCII.
 
-    No id is so long, and opaque data in the wrong place is.
+    An id is shorter than 64 characters, and opaque data in the wrong place is not.
     """
-    return text if re.match(rf"[\x20-\x7e]{{0,{LONGEST_ID}}}\Z", text) else length_of(text)
+    return text if re.match(r"[\x20-\x7e]{0,64}\Z", text) else length_of(text)
 
 
 def length_of(text: str) -> str:
