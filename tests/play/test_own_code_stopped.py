@@ -133,6 +133,8 @@ def stop_early(monkeypatch):
     """
 
     def stop(call, method, seconds=60):
+        CLOCK.limit, CLOCK.passed = seconds, 0.0
+        monkeypatch.setattr(own_code, "own_time", lambda: time.perf_counter() + CLOCK.passed)
         monkeypatch.setitem(own_code.LIMITS, call, SimpleNamespace(seconds=seconds))
         monkeypatch.setattr(own_code, "NOTICEABLE", seconds)
         monkeypatch.setattr(own_code, "GRACE", 0.1 if OUTCOMES[method] == "left behind" else 60.0)
@@ -144,6 +146,11 @@ def stopped(function, seconds=0.05):
     with pytest.raises(StoppedError) as caught:
         within(seconds, function)
     return caught.value
+
+
+def test_code_has_its_own_time_and_not_that_of_a_busy_machine(monkeypatch):
+    monkeypatch.setattr(own_code, "own_time", lambda: 0.0)
+    assert within(0.01, lambda: time.sleep(0.1) or "ended") == "ended"
 
 
 @rows("name", ENDLESS_KINDS)
@@ -309,7 +316,11 @@ def test_no_exception_of_the_integrators_catches_the_stop():
     assert not issubclass(TookTooLong, Exception)
 
 
+CLOCK = SimpleNamespace(limit=0.0, passed=0.0)
+
+
 def end_its_time():
+    CLOCK.passed += CLOCK.limit
     signal.setitimer(signal.ITIMER_REAL, 0.01, own_code.AGAIN)
 
 
@@ -390,7 +401,7 @@ def test_code_that_ends_late_is_too_late_by_its_real_time(monkeypatch):
         return ReferenceHandler.status(self)
 
     monkeypatch.setattr(own_code, "NOTICEABLE", 0.3)
-    monkeypatch.setattr(own_code, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(own_code, "own_time", lambda: now[0])
     played = play(Script("from the wallet", handler=type("Mine", (ReferenceHandler,), {"status": status})))
     (bar,) = timing(played.film).budgets
     ((_at, slow),) = played.run.trace.seen(m.CodeTookLong)
@@ -404,7 +415,7 @@ def test_the_same_slow_run_is_the_same_to_the_byte_and_a_quick_one_says_nothing(
     stop_early("status", sleeps, 0.1)
     first, second = (extension("status", sleeps).trace.to_jsonl() for _ in range(2))
     assert first == second
-    monkeypatch.setattr(own_code, "perf_counter", lambda: 0.0)  # a busy machine is no code that took long
+    monkeypatch.setattr(own_code, "own_time", lambda: 0.0)  # a busy machine is no code that took long
     quick = extension("status", ReferenceHandler.status)
     assert not quick.trace.select(m.CodeTookLong)
     assert quick.trace.to_jsonl() == extension("_helper", None).trace.to_jsonl()

@@ -34,7 +34,7 @@ from workbook.errors import ConfigurationError, ParameterError, WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.messages import LIMITS, Event
 
-# Seconds of real time from which code counts as slow: far more than Python needs on a busy machine.
+# Seconds from which code counts as slow: far more than Python needs for what an app does there.
 NOTICEABLE = 0.3
 # Seconds that the app and its extension wait for one call of their back end: more than the back end's own deadline for
 # it (8 s), and so little that the GET and the POST of one request fit into the wallet's 20 s (REL-5; assumed).
@@ -102,6 +102,15 @@ class StoppedError(WorkbookError):
         self.left_behind = any(stop.left_behind for stop in stops)
 
 
+def own_time() -> float:
+    """Seconds on a clock that stands still while this thread could run and the system let others run (on Linux)."""
+    try:
+        withheld = int(Path("/proc/thread-self/schedstat").read_text("ascii").split()[1]) / 1e9  # it has nanoseconds
+    except OSError:
+        withheld = 0.0
+    return perf_counter() - withheld
+
+
 def within(seconds: float, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     """What the integrator's `function` returns; what it may be is that of `run_to_end`.
 
@@ -134,12 +143,15 @@ def _alarmed(work: Callable[[], Any], seconds: float, stops: list[TookTooLong]) 
     Code that catches its stop meets a second one after `GRACE`, and then so many that one comes outside of its `try`.
     """
     here, running = sys._getframe().f_code, True  # noqa: SLF001  # the documented way
+    over = own_time() + seconds
 
     def ring(_number: int, frame: FrameType | None) -> None:
         steps = [*takewhile(lambda step: step[0].f_code is not here, walk_stack(frame))] if frame else []
         collecting = {getattr(each, "__code__", None) for each in gc.callbacks}
         if any(step.f_code in collecting for step, _line in steps):
             signal.setitimer(signal.ITIMER_REAL, 0.001, AGAIN)  # what is raised in a callback of gc stops nothing
+        elif running and not stops and (left := over - own_time()) > 0:  # on a busy machine
+            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001), AGAIN)
         elif running:
             signal.setitimer(signal.ITIMER_REAL, (perf_counter_ns() % 50 + 1) / 1e6 if stops else GRACE, AGAIN)
             if steps:
@@ -149,15 +161,15 @@ def _alarmed(work: Callable[[], Any], seconds: float, stops: list[TookTooLong]) 
                 raise stop
 
     usual = signal.signal(signal.SIGALRM, ring)
-    began, (left, again) = perf_counter(), signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    began, (before, again) = perf_counter(), signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
     try:
         return work()
     finally:
         running = False
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, usual)
-        if left:
-            signal.setitimer(signal.ITIMER_REAL, max(left - (perf_counter() - began), 0.001), again)
+        if before:
+            signal.setitimer(signal.ITIMER_REAL, max(before - (perf_counter() - began), 0.001), again)
 
 
 def run_to_end(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
@@ -274,12 +286,12 @@ def call_watched(
         StoppedError: its time was over.
     """
     seconds, patience = max(LIMITS[call].seconds if call in LIMITS else seconds, NOTICEABLE), PATIENCE.get()
-    around, inside, began = COUNTED.get([]), list[float](), perf_counter()
+    around, inside, began = COUNTED.get([]), list[float](), own_time()
     ours, token = _is_the_workbooks(owner or getattr(function, "__self__", None)), COUNTED.set(inside)
 
     def count(outcome: str = "", line: str = "") -> None:
-        really = perf_counter() - began - sum(inside)
-        # code that was stopped was late, so it counts a moment more than its time; ours is slow on a busy machine only
+        really = own_time() - began - sum(inside)
+        # code that was stopped was late, so it counts a moment more than its time; ours is never slow by itself
         if outcome or (not ours and patience is None and really >= NOTICEABLE):
             really = seconds - sum(inside) + 0.001 if outcome else float(f"{really:.1g}")
             seen(m.CodeTookLong(call, seconds if outcome else really, outcome, line))
