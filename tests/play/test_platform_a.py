@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from rows import rows
 
 from workbook.api.opaque import SdkInput
-from workbook.api.protocol import ActivationData
 from workbook.checks import check
 from workbook.checks.platform_a import answers
 from workbook.flows import messages as m
@@ -63,25 +62,6 @@ def test_with_a_guard_any_taps_add_one_card_at_most_and_give_the_button_back(var
     late = [record for record in bench.trace.select(kind=Kind.REFUSED) if not isinstance(record.message, m.AddTapped)]
     assert late == []
     assert not any("A-BTN-2" in record.rules for record in bench.trace)
-
-
-@pytest.mark.rule("A-BTN-2")
-@given(
-    st.sampled_from(CARELESS), st.lists(SECONDS, min_size=1, max_size=8), LATENCIES, st.sampled_from([None, "Timeout"])
-)
-def test_without_a_guard_any_taps_still_end_at_rest_with_one_card_at_most(variant, times, latencies, failure):
-    bench = opened(variant, phone=PhoneA(latencies=latencies, provision_failure=failure))
-    tapped_at(bench, times)
-    assert bench.state in FINAL_A
-    assert bench.button in {"shown", "hidden"}
-    assert bench.phone.cards <= {ID}
-    assert failure is None or bench.phone.cards == set()
-    assert not any(type(record.message) in (m.DisableButton, m.EnableButton) for record in bench.trace)
-    rapid = [record for record in bench.trace.select(m.AddTapped) if "A-BTN-2" in record.rules]
-    assert all(record.before in BUSY_A for record in rapid)
-    told = [one.text for one in check(bench.trace) if (one.rule, one.level) == ("A-BTN-1", "fail")]
-    assert told  # the button was left alone
-    assert any("began another attempt" in text for text in told) == bool(rapid)
 
 
 @pytest.mark.rule("A-BTN-2")
@@ -223,16 +203,6 @@ def test_whatever_a_provider_returns_the_attempt_ends_and_the_button_comes_back(
 
 
 CANARY = "CANARY-key-0123456789"
-REAL = "UkVBTC1sb29raW5nIG9wYXF1ZSBkYXRhLCB0aGF0IG5vYm9keSBtYXJrZWQ="
-
-
-class RealApi:
-    """Answers with data that nobody marked as simulated."""
-
-    def get(self, _id):
-        return ActivationData(SdkInput(REAL))
-
-    post = get
 
 
 @pytest.mark.rule("REL-2")
@@ -247,19 +217,6 @@ def test_the_api_key_shows_in_no_repr_no_line_no_frame_no_finding_and_no_error()
         texts += map(str, check(bench.trace))
         assert bench.state is (State.IN_WALLET if roles.roles else State.UNAVAILABLE)
         assert not any(CANARY in text for text in texts)
-
-
-@pytest.mark.rule("REL-3", "API-7")
-def test_real_looking_data_appears_as_length_and_digest_only():
-    bench = PlatformARun(back_end=BackEnd(RealApi()))
-    bench.walk()
-    assert bench.state is State.UNAVAILABLE  # only the SDK on a phone can open real data
-    shown = [record.values["sdk_input"] for record in bench.trace.select(m.ActivationDataReceived, m.CreateCalled)]
-    assert [set(one) for one in shown] == [{"length", "digest"}] * 2
-    assert {one["length"] for one in shown} == {len(REAL)}
-    texts = [bench.trace.to_jsonl(), *map(repr, bench.trace)]
-    texts += map(str, check(bench.trace))
-    assert not any(REAL[:8] in text for text in texts)
 
 
 @pytest.mark.rule("API-3", "API-12")
