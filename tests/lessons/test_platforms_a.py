@@ -18,7 +18,7 @@ from workbook.flows.variants import A_BEFORE_0_4_0
 from workbook.lessons.lesson import Shown
 from workbook.lessons.session import session
 from workbook.simulation.faults import FaultKind, fault
-from workbook.simulation.phones import CAN_PROVISION_FAILURES, PHONES_A
+from workbook.simulation.phones import CAN_PROVISION_FAILURES
 from workbook.simulation.seal import DAMAGES
 from workbook.simulation.world import SIMULATED_KEY
 from workbook.views.findings import show_rules
@@ -26,33 +26,6 @@ from workbook.views.findings import show_rules
 SESSION = session()
 
 BOTH = ("before-0.4.0", "from-0.4.0")
-
-ENDS = {
-    "ready": ("in the wallet", "hidden", True, []),
-    "card already in the wallet": ("in the wallet", "hidden", True, []),
-    "wallet payment not supported": ("unavailable", "hidden", False, ["A-CREATE-2"]),
-    **{
-        f"canProvision ends in {name}": ("not offered", "hidden", False, [*outcome.rules])
-        for name, outcome in CAN_PROVISION_FAILURES.items()
-        if type(outcome) not in A_BEFORE_0_4_0.facts.lacks
-    },
-    "card not configured at the scheme": ("added, yet still offered", "shown", True, ["A-CAN-6"]),
-    "cardholder cancels": ("failed", "shown", False, ["A-PROV-3"]),
-    "wallet times out": ("failed", "shown", False, ["A-PROV-3"]),
-    "no wallet yet": ("failed", "shown", False, ["A-PROV-3"]),
-    "not certified": ("failed", "shown", False, ["A-PROV-3"]),
-    "another attempt is open": ("failed", "shown", False, ["A-PROV-3"]),
-}
-"""How a play ends on each phone, in both variants: state, button, card in the wallet, rules of the findings."""
-
-
-@pytest.mark.rule("A-CAN-1", "A-CAN-2", "A-CAN-3", "A-CAN-4", "A-CAN-6", "A-CREATE-2", "A-PROV-3")
-@rows("variant", BOTH)
-@rows("device", sorted(ENDS))
-def test_a_walk_ends_as_the_phone_has_it(device, variant):
-    scene = SESSION.platform_a.play(device, variant)
-    found = [finding.rule for finding in scene.findings]
-    assert (scene.state, scene.button, scene.added, found) == ENDS[device]
 
 
 @pytest.mark.rule("A-CAN-5", "A-ALLOW-1")
@@ -81,15 +54,6 @@ def test_an_identity_check_that_is_pending_is_no_configuration_issue_of_yours():
     (found,) = SESSION.platform_a.play("identity check pending").findings
     assert (found.rule, found.level, found.owner) == ("A-CAN-6", "note", "nobody")
     assert "identity check" in found.text
-
-
-def test_every_phone_has_its_end_written_down():
-    elsewhere = {
-        "app not allowlisted",
-        "identity check pending",
-        *(f"canProvision ends in {name}" for name in LATER_ONLY),
-    }
-    assert {*ENDS, *elsewhere} == {*PHONES_A}
 
 
 @pytest.mark.rule("A-BTN-1", "A-BTN-2")
