@@ -46,9 +46,8 @@ def say(text: object, to: TextIO | None = None) -> None:
     stream = sys.stdout if to is None else to
     try:
         kept = Secrets.of_any_key(os.environ.get(KEY_VARIABLE, "")).scrub(str(text).removesuffix("\n"))
-        shown = visible(kept, "\n\t")
         # a CI obeys a line that begins with two colons, and a name of a file may hold one
-        stream.write(re.sub(r"^([ \t]*):(?=:)", r"\1: ", shown, flags=re.MULTILINE) + "\n")
+        stream.write(re.sub(r"^([ \t]*):(?=:)", r"\1: ", visible(kept, "\n\t"), flags=re.MULTILINE) + "\n")
         stream.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -549,8 +549,7 @@ def check_back_end(kind: object) -> None:
         owner = f"back_end: {kind.__name__}"
         check_callable(kind, owner, "__init__", ("api",))
         for name, more in (("get", ()), ("post", ("sdk_output",))):
-            arguments = ("self", "payment_instrument_id", *more)
-            check_callable(getattr(kind, name, None), owner, name, arguments)
+            check_callable(getattr(kind, name, None), owner, name, ("self", "payment_instrument_id", *more))
 
 
 def _is_relay(kind: object) -> bool:

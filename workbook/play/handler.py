@@ -210,9 +210,8 @@ class ExtensionProvisioningService:
         self._made_in = current()
         self._seal = Seal(self._call.phone.seed)
         self._call.clock.sleep(self._call.phone.latencies.service)
-        several = _several(sdk_input, sdk_inputs)
         try:
-            self._cards = self._open_all(several)
+            self._cards = self._open_all(_several(sdk_input, sdk_inputs))
         except SdkError as error:
             self._call.seen(m.ServiceNotMade(error.case, error.why))
             raise
@@ -429,8 +428,7 @@ class ExtensionBackEnd:
             ParameterError: the id is no text, or `timeout` no number of seconds.
         """
         current().seen(m.BackEndAsked("GET", _id(payment_instrument_id)))
-        takes = next(self.gets, self._phone.latencies.get)
-        return self._exchange(payment_instrument_id, None, takes, timeout)
+        return self._exchange(payment_instrument_id, None, next(self.gets, self._phone.latencies.get), timeout)
 
     def get_all(self, payment_instrument_ids: Iterable[str], *, timeout: float | None = None) -> dict[str, bytes]:
         """One GET for each instrument, all at the same time (API-12); those that fail or are late are left out.

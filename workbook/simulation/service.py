@@ -129,8 +129,7 @@ def _keys_at(place: KeyPlace, request: Request, query: str) -> list[str]:
     if place.place == "header":
         return request.values(place.parameter)
     if place.place == "query":
-        pairs = parse_qsl(query, keep_blank_values=True)
-        return [value for name, value in pairs if name == place.parameter]
+        return [value for name, value in parse_qsl(query, keep_blank_values=True) if name == place.parameter]
     passwords = []
     for value in request.values(place.parameter):  # HTTP basic (RFC 7617): the key is what follows the first colon
         scheme, _blank, credentials = value.strip(" \t").partition(" ")

@@ -52,8 +52,7 @@ class Findings(View):
             level, rule, at, todo = _parts(finding)
             advice = tag("div", tag("i", todo[0]), unbroken(todo[1])) if todo else ""
             row = tag("span", _row(finding), title=see(str(finding.rule), str(finding.text)))
-            moment = tag("span", at, class_="wb-at")
-            head = tag("div", tag("b", level), "  ", unbroken(rule), ", ", moment, row)
+            head = tag("div", tag("b", level), "  ", unbroken(rule), ", ", tag("span", at, class_="wb-at"), row)
             border = LEVEL_SIGNS.get(str(finding.level), LEVEL_SIGNS["note"])[1]
             edge = f"border-left:5px {border};{style}"
             text = tag("div", unbroken(clean(finding.text)))

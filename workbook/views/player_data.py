@@ -106,10 +106,9 @@ def _exchange(shown: Exchange) -> dict[str, Any]:
 
 
 def _row(line: SequenceLine, detail: str, place: tuple[int, int]) -> dict[str, Any]:
-    copied = copies(line.record) if line.record else {}
     return {
         "y": place[0], "height": place[1], "label": line.sentence, "detail": detail, "failed": line.failed,
-        "copies": copied,
+        "copies": copies(line.record) if line.record else {},
     }  # fmt: skip
 
 

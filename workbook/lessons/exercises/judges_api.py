@@ -51,9 +51,8 @@ SPACED: Final = " an\nsdkInput "
 def reads_the_answer(read: Any) -> Reason | Observed:
     """`sdk_input_of(answer)` returns the value of a good answer, and raises for every other."""
     value = session().activation_data().text
-    good = Answer(200, json.dumps({"sdkInput": value, "aFieldOfTomorrow": 1}).encode())
     try:
-        got = read(good)
+        got = read(Answer(200, json.dumps({"sdkInput": value, "aFieldOfTomorrow": 1}).encode()))
     except (AttributeError, NameError, TypeError) as error:
         text = f"your function raised {exception_words(error)}. An answer has status, body and json()."
         return Reason("", f"{text} {own_line(error)}".rstrip())
@@ -133,14 +132,13 @@ def wrong_but_genuine() -> Observed:
     stale_get, stale_post = (break_it("sdkInput stale", operation) for operation in ("GET", "POST"))
     foreign_get, foreign_post = (break_it("sdkInput foreign", operation) for operation in ("GET", "POST"))
     other = bool(foreign_get.phone.cards) and not foreign_get.added
-    refused = "sdkInput" not in foreign_get.summary["the back end got"]
     return Observed(
         foreign_get,
         stale_get="added" if stale_get.added else "not added",
         stale_post="added" if stale_post.added else "not added",
         foreign_get="another card is added" if other else "not added",
         foreign_post="another card is added" if foreign_post.phone.cards else "not added",
-        back_end_refuses=refused,
+        back_end_refuses="sdkInput" not in foreign_get.summary["the back end got"],
     )
 
 

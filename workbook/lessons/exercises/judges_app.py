@@ -151,11 +151,10 @@ def two_quick_taps() -> Observed:
     """What comes of two taps, with and without a guarded button."""
     platform_a = session().platform_a
     careless: Any = platform_a.play(taps=2, guarded=False)
-    good = platform_a.play(taps=2)
     return Observed(
         careless,
         posts=_posts(careless),
-        posts_when_guarded=_posts(good),
+        posts_when_guarded=_posts(platform_a.play(taps=2)),
         added=careless.added,
         reason=careless.trace.select(m.ProvisionFailure)[0].message.reason,
     )

@@ -193,8 +193,7 @@ def status_on_an_old_phone(handler: Any) -> Reason | Observed:  # noqa: PLR0911 
     if old.state == "app not listed" and reads > 1:
         took = f"{reads * 40} ms for {reads} reads of 40 ms each, and the wallet had stopped waiting after"
         return Reason("X-STATUS-3", f"status() needed {took} {m.LIMITS['status']}.", old)
-    late = (finding for finding in old.findings if finding.rule == "X-STATUS-3")
-    if finding := next(late, None):
+    if finding := next((finding for finding in old.findings if finding.rule == "X-STATUS-3"), None):
         return Reason(finding.rule, f"{finding.text} {finding.todo}", old)
     if reason := first_finding(old):
         return reason
@@ -203,8 +202,7 @@ def status_on_an_old_phone(handler: Any) -> Reason | Observed:  # noqa: PLR0911 
     if made is None or len(made.cards) < len(INSTRUMENT_IDS):
         cards = len(made.cards) if made else 0
         return Reason("X-INIT-1", f"the service of status() knew {cards} of {len(INSTRUMENT_IDS)} saved cards.", old)
-    never = play_flow(handler, on="app was never opened")
-    return first_finding(never) or Observed(old)
+    return first_finding(play_flow(handler, on="app was never opened")) or Observed(old)
 
 
 # The exercise in Swift: each choice is played as the same in Python.

@@ -142,8 +142,7 @@ class Stage(Live):
 
     def _break(self, value: Mapping[str, Any]) -> Script:
         """The script with this fault on the request of a line; what was done after that request is taken back."""
-        known = requests(self._played.film)
-        about = known.get(str(value.get("row")))
+        about = requests(self._played.film).get(str(value.get("row")))
         given = value.get("settings", {})
         if about is None or not isinstance(given, Mapping):
             raise ParameterError(NOT_OFFERED)

@@ -97,8 +97,7 @@ def run(options: argparse.Namespace) -> int:
     if options.check_config:
         say(as_toml(config).rstrip())
         return ExitCode.OK
-    command = shlex.join(["workbook", *sys.argv[1:]])
-    what = CaseOptions(cases=cases, command=command, **_chosen(options))
+    what = CaseOptions(cases=cases, command=shlex.join(["workbook", *sys.argv[1:]]), **_chosen(options))
     return _report(options, CASES, what, partial(conform, config, what))
 
 

@@ -95,8 +95,7 @@ def _add_time_limit(parser: Parser) -> None:
 def require_lab(command: str) -> None:
     """Raise ConfigurationError where the packages of the extra `lab` are not installed."""
     jupyter = ("jupyterlab", "ipykernel", "ipywidgets", "anywidget", "nbclient", "nbconvert", "nbformat", "papermill")
-    imported = (*jupyter, "numpy", "pandas")
-    missing = [name for name in imported if find_spec(name) is None]
+    missing = [name for name in (*jupyter, "numpy", "pandas") if find_spec(name) is None]
     if missing:
         from workbook.base.files import pip_line
 

@@ -190,8 +190,7 @@ def phone(options: argparse.Namespace) -> int:
 
     async def serve() -> None:
         stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        at_first_signal(partial(loop.call_soon_threadsafe, stop.set))
+        at_first_signal(partial(asyncio.get_running_loop().call_soon_threadsafe, stop.set))
         async with server.serving(options.port):
             values = server.settings
             lines = json.dumps(values) if options.as_json else "\n".join(f"{n}={v}" for n, v in values.items())

@@ -235,10 +235,9 @@ def as_dict(entry: Entry, redaction: Redaction = REDACTED) -> dict[str, Any]:
 
 def _headers(headers: Headers, redaction: Redaction) -> list[list[str]]:
     """Each header with its value, or with the length of one that is not shown."""
-    redacted = redaction.headers(headers)
     return [
         [name, length_of(value) if line is None else line]
-        for (name, line), (_name, value) in zip(redacted, headers, strict=True)
+        for (name, line), (_name, value) in zip(redaction.headers(headers), headers, strict=True)
     ]
 
 

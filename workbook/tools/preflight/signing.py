@@ -214,8 +214,7 @@ def _make_target(file: File, is_extension: bool, files: Mapping[str, bytes]) -> 
     bundle_id = (plist or {}).get("CFBundleIdentifier") or signed.partition(".")[2]
     settings = make_settings(str(bundle_id), str(team))
     product = "" if plist is None else "app-extension" if is_extension else "application"
-    name = file.name.rpartition("/")[2]
-    return BuildTarget(name, file, "", product, settings, plist, None, rights, file)
+    return BuildTarget(file.name.rpartition("/")[2], file, "", product, settings, plist, None, rights, file)
 
 
 def request_platform_b(targets: Iterable[BuildTarget], store_id: str) -> tuple[list[dict[str, str]], list[str]]:

@@ -124,9 +124,8 @@ def loop_of(c: Combination) -> tuple[Loop, str]:
         return PlatformBRun(flow, cards[0], phone=phone, app=app_b, back_end=back_end), cards[0]
     if c["phone"] != NEVER_OPENED:
         _open(phone, cards, world)
-    handler = imported("handler", c["handler"]) if ":" in c["handler"] else HANDLERS[c["handler"]]
     wallet = WalletApp(
-        handler,
+        imported("handler", c["handler"]) if ":" in c["handler"] else HANDLERS[c["handler"]],
         flow,
         surface=c["surface"],
         phone=phone,

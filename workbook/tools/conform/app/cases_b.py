@@ -153,8 +153,7 @@ class WalletSeen(AppSeen):
 
     def during(self, call: HandlerCall, *events: type[Event]) -> list[Any]:
         """The events of these kinds while the call ran."""
-        records = self.happened(*events)
-        return [record.message for record in records if call.began <= record.at <= call.ended]
+        return [record.message for record in self.happened(*events) if call.began <= record.at <= call.ended]
 
     def arrived(self, call: HandlerCall) -> list[Arrival]:
         """The requests at the back end while the call ran."""

@@ -355,8 +355,7 @@ class PhoneServer:
         client = lookup("client", call.client, self.clients)
         match call:
             case p.UsePhone():
-                card = call.card or INSTRUMENT_IDS[0]
-                client.device.use(call.name, card)
+                client.device.use(call.name, call.card or INSTRUMENT_IDS[0])
                 return {}
             case p.UseBackEnd():
                 client.back_end.fail(choice("operation", call.operation, (GET, POST)), call.fails)

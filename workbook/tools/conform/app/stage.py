@@ -335,8 +335,7 @@ def conclude_case(case: c.AppCase, seen: c.AppSeen, seconds: float, why: str = "
         why = "Your adapter hands over no message: return what the page says as Screen.message."
         return CaseResult(case, Verdict.NOT_LOOKED_AT, why=why)
     misses = tuple(case.judge(seen))
-    verdict = gravest(misses, case.rule)
-    return CaseResult(case, verdict, misses, why, seen=_both_sides(seen), seconds=seconds)
+    return CaseResult(case, gravest(misses, case.rule), misses, why, seen=_both_sides(seen), seconds=seconds)
 
 
 def _both_sides(seen: c.AppSeen) -> Seen:
@@ -493,8 +492,7 @@ def play_core(kind: Callable[..., Any], case: c.AppCase, tempo: Tempo | None = N
     """What one case saw with an app core of this class; nothing crosses a network here, so nothing takes long."""
 
     async def play() -> c.AppSeen:
-        device = DeviceA("exercise", A_FROM_0_4_0, pace=0)
-        client = Client(device, PlayedBackEnd(SURFACE), "")
+        client = Client(DeviceA("exercise", A_FROM_0_4_0, pace=0), PlayedBackEnd(SURFACE), "")
         app = InProcess(kind, client)
         quick = tempo or Tempo(patience=0.3, least=0.03, looks=0.002)
         seen = await AppStage(client, app, "http://127.0.0.1", quick).play(case)

@@ -284,9 +284,8 @@ class WalletRun:
         self.sessions.add(session)
         played = self._playing[f"case{number}"] = WalletCase(self._run, self._server, number, session)
         began = monotonic()
-        stage = WalletStage(played, self._server.url, self._run)
         try:
-            seen = await stage.play(case)
+            seen = await WalletStage(played, self._server.url, self._run).play(case)
             mislaid = played.folders.mislaid() if seen.happened(m.ServiceReady) else ""
         except NoAnswerError as error:
             if played.client is None:

@@ -296,8 +296,7 @@ class MockApi:
         self._stack = ExitStack()
         self._certificates: Mapping[Identity, Certificate] = {}
         if tls:
-            folder = self._stack.enter_context(ScratchFolder())
-            self._certificates = certificates(Path(folder))
+            self._certificates = certificates(Path(self._stack.enter_context(ScratchFolder())))
         own = self._certificates.get(Identity.OWN)
         self.ca_file = None if own is None else own.ca_file
         self.listener = Listener(self.upstream, port, own)

@@ -569,8 +569,7 @@ class _Reader:
                 for number, card in enumerate(table.cards)
                 if card.session
             }
-            cards = tuple(card.id for card in table.cards)
-            cardholders.append(Cardholder(table.name, cards, session, own))
+            cardholders.append(Cardholder(table.name, tuple(card.id for card in table.cards), session, own))
         return tuple(cardholders)
 
     def _api_side(self) -> str | None:

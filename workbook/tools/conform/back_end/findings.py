@@ -213,8 +213,7 @@ def texts_in(document: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(document, str):
         yield pointer, document
     elif isinstance(document, dict | list):
-        items = document.items() if isinstance(document, dict) else enumerate(document)
-        for name, inner in items:
+        for name, inner in document.items() if isinstance(document, dict) else enumerate(document):
             yield from texts_in(inner, f"{pointer}/{escape(str(name))}")
 
 
