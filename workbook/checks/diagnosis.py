@@ -342,6 +342,7 @@ def diagnose(text: str) -> Diagnosis:
         raise ParameterError("The symptom is empty. Give a code, an outcome's name, an error body or a log.")
     if len(text) > LARGEST_LOG:
         raise ParameterError("The text is larger than 16 MiB. Give the part around the failure.")
+    text = _STATES.sub("", text)
     named = re.fullmatch(r"\s*(?:row )?([1-9]\d?)\s*", text, re.IGNORECASE)
     if named and int(named[1]) <= len(catalogue()):
         return Diagnosis((Likely(row(int(named[1])), 0, "you asked for it", is_certain=True),))
@@ -427,6 +428,8 @@ def _read_evidence(text: str, *, is_ours: bool = True) -> Iterator[Likely]:
 
 
 _FINDING = re.compile(r"(?:[✗▲•] )?(?:fail|warn|note) +([A-Z]+(?:-[A-Z]+)*-\d+)\b(.*)", re.IGNORECASE)
+# The states around a step of a trace: its "after" is no word that tells when something was seen.
+_STATES = re.compile(r', "before": "[^"]*", "after": "[^"]*"(?=, "rules": \[)')
 # The domain of an error of platform B, and its number.
 _DOMAIN = re.compile(r"\b((?:pk|ns)\w*(?:domain|error)\w*)[^\w-]{1,6}(?:(?:code|error)[^\w-]{0,3})?(-?\d+)\b")
 # A "no" that governs what follows it.
