@@ -24,6 +24,7 @@ from workbook.tools.harness.output import FORMS
 
 GITHUB, GITLAB, JENKINS = FILES = [sample(f"ci/{name}") for name in ("github.yml", "gitlab-ci.yml", "Jenkinsfile")]
 SITE = sample("ci/site.yml")
+REPORT = r"\b(?:conform|preflight|report)/[\w-]+\.\w+"
 ROOT = Path(__file__).parent.parent
 MANUAL = ROOT / "notebooks" / "reference" / "ci.md"
 
@@ -76,9 +77,8 @@ def test_what_a_line_writes_is_kept():
 def test_each_report_that_a_file_hands_on_is_one_that_is_written():
     written = {"report/junit.xml"}
     written |= {f"{tool}/{name}" for tool in ("conform", "preflight") for name in (*FORMS, f"{tool}.sarif")}
-    for path in FILES:
-        named = re.findall(r"\b(?:conform|preflight|report)/[\w-]+\.\w+", path.read_text())
-        assert {*named} <= written, path.name
+    named = [(path, name) for path in FILES for name in re.findall(REPORT, path.read_text())]
+    assert [(path.name, name) for path, name in named if name not in written] == []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

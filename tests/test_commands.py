@@ -9,9 +9,11 @@ from texts import ROOT, demand_none, paths, read, texts
 
 import workbook as wb
 from workbook.api.protocol import API_PATH
-from workbook.base.rules import rules
+from workbook.base.rules import rule, rules
 from workbook.errors import ParameterError
+from workbook.lessons.exercises.model import exercise_named
 from workbook.simulation.http import Request
+from workbook.simulation.scenario import load
 from workbook.tools.commands import cli
 from workbook.tools.commands.reports import _pattern
 from workbook.tools.conform.app.cases import APP_CASES
@@ -38,12 +40,23 @@ prefect-jupyter blue-heron-42 seat-30 dump-package build-logic nil-after-500 res
 """Names of others, of no file here, or of what a reader writes."""
 
 
+def refuse_values(parsed):
+    """As the command refuses them once it runs; a word of capitals stands for what a reader has."""
+    only = [each for each in parsed.get("only") or () if not re.search("[A-Z]", each)]
+    choose_cases(JUDGED, [_pattern(each, JUDGED) for each in only])
+    if re.match(r"\d\d\W", what := parsed.get("what", "")):
+        exercise_named(what)
+    if re.fullmatch("[a-z-]+", scenario := parsed.get("scenario") or ""):
+        load(scenario)
+    if re.fullmatch(r"[A-Z]+(-[A-Z]+)?-\d+", name := parsed.get("id") or ""):
+        rule(name)
+
+
 @cache
 def mistake(words, is_whole):
     """What the parser says against a command line; in a sentence, more words may follow it."""
     try:
-        only = getattr(cli.parsed(words), "only", None) or ()
-        choose_cases(JUDGED, [_pattern(each, JUDGED) for each in only if not re.search("[A-Z]", each)])
+        refuse_values(vars(cli.parsed(words)))
     except ParameterError as error:
         told = str(error)
     except SystemExit:  # the help
@@ -53,6 +66,17 @@ def mistake(words, is_whole):
     if is_whole or len(words) == 1 or words[-1].startswith("-"):
         return told
     return mistake(words[:-1], is_whole=False)
+
+
+def test_every_default_that_the_help_names_is_the_one_that_is_taken():
+    found = [
+        (f"{name} {action.dest}", told[1], f"{action.default:g}")
+        for name, parser in cli._parsers()[1].items()
+        for action in parser._actions
+        if isinstance(action.default, int | float) and (told := re.search(r"default: ([\d.]+)", action.help or ""))
+    ]
+    demand_none([f"{place}: {told}, and it is {taken}" for place, told, taken in found if told != taken])
+    assert found
 
 
 def unknown_options(words):
@@ -176,7 +200,7 @@ def test_every_extra_that_a_text_names_is_one_of_the_package():
 def test_every_word_of_a_code_span_stands_in_code():
     """So a field, a header, a key, an error or a path that a text misspells is found."""
     pages = ("README.md", "notebooks/*.ipynb", "notebooks/reference/*.md", "workbook/**/*.toml")
-    known = {*STRANGE.split(), *(rule.id for rule in rules())}
+    known = {*STRANGE.split(), *(each.id for each in rules())}
     for path in paths(*CODE):
         known.update(re.findall(r"(?=([\w-]+))\w+", f"{path} {path.read_text('utf-8')}"))
     spans = [

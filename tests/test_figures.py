@@ -168,16 +168,20 @@ def is_stuck(wrong):
 COUNT = "no one two three four five six seven eight nine ten eleven twelve thirteen"
 
 
+LISTS = {"l": ("`{}`", "and"), "o": ("{}", "or")}
+
+
 class Fact:
-    """A value of the code, as a sentence has it: as it is, as a word (`w`), or as a list (`l`)."""
+    """A value of the code, as a sentence has it: as it is, as a word (`w`), a list (`l`) or a choice (`o`)."""
 
     def __init__(self, value):
         self.value = value
 
     def __format__(self, how):
-        if how == "l":
-            *most, last = [f"`{each}`" for each in re.findall(r"[\w-]+", str(self.value))]
-            return f"{', '.join(most)} and {last}"
+        if how in LISTS:
+            word, last_one = LISTS[how]
+            *most, last = [word.format(each) for each in re.findall(r"[\w-]+", str(self.value))]
+            return f"{', '.join(most)} {last_one} {last}"
         return COUNT.split()[int(self.value)] if how == "w" else format(self.value, how)
 
 
@@ -218,6 +222,7 @@ def facts():
         "longer": 2 * Options().retries.base,
         "id": len(INSTRUMENT_IDS[0]) - 2,
         "scenarios": scenarios(),
+        "lite": f"{int(looked_up('workbook/tools/course/lite.py', 'path.name > .0([0-9])')) - 1:02}",
         "hundreds": len(CASES) // 100,
         "clients": len(
             re.findall("^[|] .*`", (ROOT / "notebooks/reference/clients.md").read_text("utf-8"), re.MULTILINE)
