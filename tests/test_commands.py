@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from functools import cache
+from functools import cache, partial
 from operator import attrgetter
 
 from texts import ROOT, demand_none, paths, read, texts
@@ -183,6 +183,25 @@ def test_every_public_name_that_a_text_uses_is_one_of_ours():
         ]
     )
     assert len(named) > 500
+
+
+def test_every_table_and_view_that_a_text_asks_for_is_there():
+    session = wb.session()
+    shown = {"table": wb.table, "show": partial(wb.show, session.platform_a.play())}
+    named = [
+        (place, *call)
+        for place, text in texts()
+        if not place.startswith("workbook/views")
+        for call in re.findall(r"wb\.(table|show)\((?:[^\"]*, )?\"([\w ]+)\"", text)
+    ]
+    wrong = []
+    for place, call, name in named:
+        try:
+            shown[call](name)
+        except ParameterError as error:
+            wrong.append(f"{place}: wb.{call}: {error}")
+    demand_none(wrong)
+    assert len(named) > 10
 
 
 def test_every_extra_that_a_text_names_is_one_of_the_package():

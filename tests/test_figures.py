@@ -9,6 +9,7 @@ import re
 import tomllib
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
+from enum import EnumType
 from functools import cache
 from inspect import signature
 from pathlib import Path
@@ -168,11 +169,11 @@ def is_stuck(wrong):
 COUNT = "no one two three four five six seven eight nine ten eleven twelve thirteen"
 
 
-LISTS = {"l": ("`{}`", "and"), "o": ("{}", "or")}
+LISTS = {"l": ("`{}`", "and"), "o": ("{}", "or"), "c": ("`{}`", "or")}
 
 
 class Fact:
-    """A value of the code, as a sentence has it: as it is, as a word (`w`), a list (`l`) or a choice (`o`)."""
+    """A value of the code, as a sentence has it: as it is, as a word (`w`), a list (`l`) or a choice (`c`, `o`)."""
 
     def __init__(self, value):
         self.value = value
@@ -180,7 +181,8 @@ class Fact:
     def __format__(self, how):
         if how in LISTS:
             word, last_one = LISTS[how]
-            *most, last = [word.format(each) for each in re.findall(r"[\w-]+", str(self.value))]
+            words = self.value if isinstance(self.value, str) else " ".join(map(str, self.value))
+            *most, last = [word.format(each) for each in re.findall(r"[\w-]+", words)]
             return f"{', '.join(most)} {last_one} {last}"
         return COUNT.split()[int(self.value)] if how == "w" else format(self.value, how)
 
@@ -194,6 +196,7 @@ def looked_up(place, pattern=""):
         return int(found) if re.fullmatch(r"[1-9][\d_]*", found) else found
     name, _, argument = place.partition("(")
     value = resolve_name(name)
+    value = [*value] if isinstance(value, EnumType) else value
     return signature(value).parameters[argument[:-1]].default if argument else value
 
 

@@ -17,7 +17,7 @@ from texts import demand_none, read
 from workbook.tools.commands import cli
 from workbook.tools.conform.app.run import AppForm
 from workbook.tools.conform.back_end.config import BaselineForm
-from workbook.tools.sweep.matrix import MatrixForm
+from workbook.tools.sweep.matrix import DIMENSIONS, MatrixForm
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "notebooks" / "reference"
@@ -63,6 +63,19 @@ def test_every_link_leads_somewhere(path):
 def test_every_configuration_of_a_manual_has_keys_that_there_are(name, form):
     for block in blocks(FOLDER / f"{name}.md", "toml"):
         form.model_validate(tomllib.loads(block))
+
+
+def test_the_values_of_a_dimension_are_those_that_it_takes():
+    page, wrong = (FOLDER / "sweep.md").read_text("utf-8"), []
+    for names, values in re.findall(r"^\| (`\w+`.*?) \| [\w, ]* \| (.*) \|$", page, re.MULTILINE):
+        dimensions = [DIMENSIONS[name] for name in re.findall(r"`(\w+)`", names)]
+        taken = {each for of_platforms in dimensions for of_one in of_platforms.values() for each in of_one}
+        wrong += [
+            each
+            for each in re.findall("`([^`]+)`", values)
+            if re.fullmatch("[a-z][\\w -]+", each) and each not in taken
+        ]
+    demand_none(wrong)
 
 
 @pytest.mark.slow
