@@ -25,6 +25,12 @@ def judged(*paths, **options):
     return {case.name.removeprefix("preflight."): case for case in preflight(Preflight(tuple(paths), **options)).cases}
 
 
+def alarms(results, silent):
+    """What the cases say that end otherwise than silently, each with its name, file and line."""
+    told = [(name, result) for name, result in results.items() if result.verdict not in silent]
+    return [f"{name}: {result.verdict}: {miss}" for name, result in told for miss in result.misses or ("",)]
+
+
 def judge(name, *paths, **options):
     """The result of one case, by its name without `preflight.`; the others are left out, which is twice as quick."""
     case = PREFLIGHT_CASES[f"preflight.{name}"]
