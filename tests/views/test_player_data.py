@@ -118,7 +118,7 @@ class Harmless(HTMLParser):
     """Refuses every tag and attribute that our own views never write."""
 
     def handle_starttag(self, tag, attrs):
-        assert tag in {"div", "b", "i", "pre", "ul", "li", "p", "span"}
+        assert tag in {"div", "b", "i", "pre", "ul", "li", "p", "span", "code", "em"}
         assert {name for name, _value in attrs} <= {"style", "class", "title", "data-finding"}
 
 
