@@ -4,6 +4,7 @@ import re
 import tomllib
 from functools import cache, partial
 from operator import attrgetter
+from typing import get_args
 
 from texts import ROOT, demand_none, paths, read, texts
 
@@ -18,7 +19,9 @@ from workbook.tools.commands import cli
 from workbook.tools.commands.reports import _pattern
 from workbook.tools.conform.app.cases import APP_CASES
 from workbook.tools.conform.app.cases_b import APP_CASES_B
+from workbook.tools.conform.app.run import AppForm
 from workbook.tools.conform.back_end.cases import CASES
+from workbook.tools.conform.back_end.config import BackEndForm
 from workbook.tools.harness.model import choose_cases
 from workbook.tools.mockserver.mock import MockServer
 from workbook.tools.mockserver.serve import PREFIX, Control
@@ -66,6 +69,44 @@ def mistake(words, is_whole):
     if is_whole or len(words) == 1 or words[-1].startswith("-"):
         return told
     return mistake(words[:-1], is_whole=False)
+
+
+def test_every_choice_that_a_manual_lists_is_the_one_of_its_option():
+    choice = re.compile(r"`(--[a-z-]+)` is ([\w-]+(?:, [\w-]+)* or [\w-]+)")
+    found = [
+        (path.name, option, {*re.split(", | or ", words)})
+        for path in paths("notebooks/reference/*.md")
+        for option, words in choice.findall(" ".join(text for _, text in read(path)))
+    ]
+    taken = [action for parser in cli._parsers()[1].values() for action in parser._actions if action.choices]
+    known = [(option, {*map(str, action.choices)}) for action in taken for option in action.option_strings]
+    demand_none(
+        [f"{page}: {option} is {sorted(words)}" for page, option, words in found if (option, words) not in known]
+    )
+    assert len(found) >= 3
+
+
+def test_every_command_of_the_readmes_table_is_one():
+    (readme,) = paths("README.md")
+    rows = re.findall(r"^\| (.*?`workbook .*?) \|", readme.read_text("utf-8"), re.MULTILINE)
+    named = [name.removeprefix("workbook ") for row in rows for name in re.findall("`([^`]+)`", row)]
+    demand_none([f"README.md: workbook {name}" for name in named if name not in cli._parsers()[1]])
+    assert len(named) > 15
+
+
+def test_every_setting_of_a_section_that_a_text_names_is_one_of_its_keys():
+    forms = [form for whole in (BackEndForm, AppForm) for form in whole.model_fields.items()]
+    keys = {}
+    for section, field in forms:
+        keys.setdefault(section, set()).update(*(form.model_fields for form in forms_of(field.annotation)))
+    named = [(place, *each) for place, text in texts() for each in re.findall(r"`\[(?!table)(\w+)\] (\w+)", text)]
+    demand_none([f"{place}: [{section}] {key}" for place, section, key in named if key not in keys.get(section, ())])
+    assert len(named) > 5
+
+
+def forms_of(annotation):
+    """The forms that a field may hold."""
+    return [each for each in (annotation, *get_args(annotation)) if hasattr(each, "model_fields")]
 
 
 def test_every_default_that_the_help_names_is_the_one_that_is_taken():
@@ -148,15 +189,19 @@ def test_every_call_of_the_control_api_is_answered():
 
 
 def test_every_path_of_the_api_that_a_text_names_is_the_one_that_is_called():
-    whole = re.compile(re.escape(API_PATH).replace(r"\{id\}", r"[^/]+"))
+    whole = re.compile(re.escape(API_PATH).replace(r"\{id\}", r"[^/]+") + f"|{PREFIX}.*")
     named = [
         (place, path.rstrip("/."))
         for place, text in texts()
         if re.match(r"README|notebooks|workbook/base", place)
-        for path in re.findall(r"/bcl/[\w/{}$.-]*", text)
+        for path in re.findall(r"/bcl/[\w/{}$.-]*|(?<![\w.}])/workbook/[a-z/]*", text)
     ]
     demand_none(
-        [f"{place}: {path}" for place, path in named if not whole.fullmatch(path) and not API_PATH.startswith(path)]
+        [
+            f"{place}: {path}"
+            for place, path in named
+            if not whole.fullmatch(path) and not API_PATH.startswith(path) and f"{path}/" != PREFIX
+        ]
     )
     assert len(named) > 10
 

@@ -169,11 +169,11 @@ def is_stuck(wrong):
 COUNT = "no one two three four five six seven eight nine ten eleven twelve thirteen"
 
 
-LISTS = {"l": ("`{}`", "and"), "o": ("{}", "or"), "c": ("`{}`", "or")}
+LISTS = {"l": ("`{}`", " and "), "c": ("`{}`", " or "), "i": ("`{}`", ", ")}
 
 
 class Fact:
-    """A value of the code, as a sentence has it: as it is, as a word (`w`), a list (`l`) or a choice (`c`, `o`)."""
+    """A value of the code, as a sentence has it: as it is, as a word (`w`), a list (`l`, `i`) or a choice (`c`)."""
 
     def __init__(self, value):
         self.value = value
@@ -183,7 +183,7 @@ class Fact:
             word, last_one = LISTS[how]
             words = self.value if isinstance(self.value, str) else " ".join(map(str, self.value))
             *most, last = [word.format(each) for each in re.findall(r"[\w-]+", words)]
-            return f"{', '.join(most)} {last_one} {last}"
+            return f"{', '.join(most)}{last_one}{last}"
         return COUNT.split()[int(self.value)] if how == "w" else format(self.value, how)
 
 
