@@ -6,6 +6,7 @@ from functools import cache, partial
 from operator import attrgetter
 from typing import get_args
 
+import pytest
 from texts import ROOT, demand_none, paths, read, texts
 
 import workbook as wb
@@ -92,21 +93,6 @@ def test_every_command_of_the_readmes_table_is_one():
     named = [name.removeprefix("workbook ") for row in rows for name in re.findall("`([^`]+)`", row)]
     demand_none([f"README.md: workbook {name}" for name in named if name not in cli._parsers()[1]])
     assert len(named) > 15
-
-
-def test_every_setting_of_a_section_that_a_text_names_is_one_of_its_keys():
-    forms = [form for whole in (BackEndForm, AppForm) for form in whole.model_fields.items()]
-    keys = {}
-    for section, field in forms:
-        keys.setdefault(section, set()).update(*(form.model_fields for form in forms_of(field.annotation)))
-    named = [(place, *each) for place, text in texts() for each in re.findall(r"`\[(?!table)(\w+)\] (\w+)", text)]
-    demand_none([f"{place}: [{section}] {key}" for place, section, key in named if key not in keys.get(section, ())])
-    assert len(named) > 5
-
-
-def forms_of(annotation):
-    """The forms that a field may hold."""
-    return [each for each in (annotation, *get_args(annotation)) if hasattr(each, "model_fields")]
 
 
 def test_every_default_that_the_help_names_is_the_one_that_is_taken():
@@ -230,35 +216,36 @@ def test_every_public_name_that_a_text_uses_is_one_of_ours():
     assert len(named) > 500
 
 
-def test_every_table_and_view_that_a_text_asks_for_is_there():
-    session = wb.session()
-    shown = {"table": wb.table, "show": partial(wb.show, session.platform_a.play())}
-    named = [
-        (place, *call)
-        for place, text in texts()
-        if not place.startswith("workbook/views")
-        for call in re.findall(r"wb\.(table|show)\((?:[^\"]*, )?\"([\w ]+)\"", text)
-    ]
-    wrong = []
-    for place, call, name in named:
-        try:
-            shown[call](name)
-        except ParameterError as error:
-            wrong.append(f"{place}: wb.{call}: {error}")
-    demand_none(wrong)
-    assert len(named) > 10
+def takes(call, word):
+    """Whether a call takes this word."""
+    try:
+        call(word)
+    except ParameterError:
+        return False
+    return True
 
 
-def test_every_extra_that_a_text_names_is_one_of_the_package():
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    named = [
-        (place, name)
-        for place, text in texts()
-        for names in re.findall(r"(?:\.|extras? `|WORKBOOK)\[([a-z,]+)\]", text)
-        for name in names.split(",")
-    ]
-    demand_none([f"{place}: [{name}]" for place, name in named if name not in extras])
-    assert len(named) > 20
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+SETTINGS = {
+    f"[{section}] {key}"
+    for section, field in (*BackEndForm.model_fields.items(), *AppForm.model_fields.items())
+    for form in (field.annotation, *get_args(field.annotation))
+    for key in getattr(form, "model_fields", ())
+}
+NAMED = {
+    "extra": (r"(?:\.|extras? `|WORKBOOK)\[([a-z,]+)\]", lambda names: {*names.split(",")} <= {*EXTRAS}),
+    "setting": (r"`(\[(?!table)\w+\] \w+)", SETTINGS.__contains__),
+    "table": (r'wb\.table\("([\w ]+)"', partial(takes, wb.table)),
+    "view": (r'wb\.show\(\w+, "([\w ]+)"', partial(takes, partial(wb.show, wb.session().platform_a.play()))),
+}
+
+
+@pytest.mark.parametrize("kind", NAMED)
+def test_every_such_name_that_a_text_has_is_one_of_ours(kind):
+    pattern, is_known = NAMED[kind]
+    found = [(place, name) for place, text in texts() for name in re.findall(pattern, text)]
+    demand_none([f"{place}: no {kind} {name}" for place, name in found if not is_known(name)])
+    assert len(found) > 1
 
 
 def test_every_word_of_a_code_span_stands_in_code():

@@ -7,7 +7,6 @@ pairs are of names.
 
 import re
 import tomllib
-from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from enum import EnumType
 from functools import cache
@@ -22,25 +21,17 @@ from texts import ROOT, demand_none, paths, read
 from workbook.api.exchange import Options
 from workbook.base.rules import rule, rules
 from workbook.checks.diagnosis import catalogue
-from workbook.checks.finding import Severity
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
-from workbook.lessons.exercises.asking import judge
-from workbook.lessons.exercises.progress import Standing
 from workbook.play.own_code import BACK_END_WAIT
-from workbook.simulation.scenario import scenarios
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.tools.commands import cli
 from workbook.tools.conform.app.cases import APP_CASES, AppSeen
 from workbook.tools.conform.app.cases_b import APP_CASES_B, within_limit
 from workbook.tools.conform.app.device import DeviceA
-from workbook.tools.conform.app.run import AppForm, SwiftForm
-from workbook.tools.conform.app.stage import SLOW, Tempo, conclude_case
-from workbook.tools.conform.app.wallet import GRACE
+from workbook.tools.conform.app.stage import conclude_case
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.course.board import stuck
 from workbook.tools.harness.model import Miss, Verdict
-from workbook.tools.sweep.matrix import DIMENSIONS, Matrix
+from workbook.tools.sweep.matrix import DIMENSIONS
 
 HELD = tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
 FACTS = {
@@ -56,16 +47,22 @@ FACTS = {
     "library-before": A_BEFORE_0_4_0.facts.push_provisioning_library,  # A-DEP-1
     "library-from": A_FROM_0_4_0.facts.push_provisioning_library,  # A-DEP-1
 }
-OF_A_TOOL = {
-    "patience": f"{Tempo().patience:g} s",
-    "rest": f"{Tempo().least:g} s",
-    "blocked": f"{SLOW:g} s",
-    "grace": f"{GRACE:g} s",
-    "notebook": f"{cli.parsed(['run']).time_limit:g} s",
-    "exchange": f"{cli.parsed(['proxy', '--to', 'https://api.example']).deadline:g} s",
-    "hangs": f"{Matrix({}).patience:g} s",
-    "answer": f"{signature(judge).parameters['seconds'].default:g} s",
-}
+
+
+def looked_up(place, pattern=""):
+    """What a pattern finds in a file; or what has a name (`module:NAME`), a call's default (`:call(argument)`)."""
+    if pattern:
+        there = re.search(pattern, (ROOT / place).read_text("utf-8"), re.MULTILINE)
+        assert there, f"{place}: nothing fits {pattern}"
+        return int(there[1]) if re.fullmatch(r"[1-9][\d_]*", there[1]) else there[1]
+    name, _, argument = place.partition("(")
+    value = resolve_name(name)
+    if argument:
+        return value() if argument == ")" else signature(value).parameters[argument[:-1]].default
+    return [*value] if isinstance(value, EnumType) else value
+
+
+OF_A_TOOL = {name: f"{float(looked_up(*at)):g} s" for name, at in HELD["wait"].items()}
 """What only a tool waits, all of it assumed: such a number stands for other things elsewhere."""
 CODES = {str(code) for row in catalogue() for code in row.codes}
 FIGURE = re.compile(
@@ -160,20 +157,12 @@ def ends_beyond(milliseconds):
     return ends(miss.rule or "X-STATUS-3")
 
 
-def is_stuck(wrong):
-    """Whether a seat with so many wrong answers of each kind needs help."""
-    now = datetime.now(UTC)
-    return bool(stuck(Standing.model_construct(wrong=wrong, first=now), 5, now))
-
-
 COUNT = "no one two three four five six seven eight nine ten eleven twelve thirteen"
-
-
-LISTS = {"l": ("`{}`", " and "), "c": ("`{}`", " or "), "i": ("`{}`", ", ")}
+LISTS = {"l": ("`{}`", " and "), "c": ("`{}`", " or "), "o": ("{}", " or "), "i": ("`{}`", ", ")}
 
 
 class Fact:
-    """A value of the code, as a sentence has it: as it is, as a word (`w`), a list (`l`, `i`) or a choice (`c`)."""
+    """A value of the code, as a sentence has it: as it is, as a word (`w`), a list (`l`, `i`), a choice (`c`, `o`)."""
 
     def __init__(self, value):
         self.value = value
@@ -187,24 +176,10 @@ class Fact:
         return COUNT.split()[int(self.value)] if how == "w" else format(self.value, how)
 
 
-def looked_up(place, pattern=""):
-    """A value by its name (`module:NAME`), a default (`module:call(argument)`), or what a pattern finds in a file."""
-    if pattern:
-        there = re.search(pattern, (ROOT / place).read_text("utf-8"), re.MULTILINE)
-        assert there, f"{place}: nothing fits {pattern}"
-        found = there[1]
-        return int(found) if re.fullmatch(r"[1-9][\d_]*", found) else found
-    name, _, argument = place.partition("(")
-    value = resolve_name(name)
-    value = [*value] if isinstance(value, EnumType) else value
-    return signature(value).parameters[argument[:-1]].default if argument else value
-
-
 def facts():
     """What a sentence of `figures.toml` has from the code: what stands at a place, and what must be worked out."""
     of_cases = {case.rule for case in (*APP_CASES.values(), *APP_CASES_B.values())}
     readers = [case for case in APP_CASES.values() if case.reads]
-    app = AppForm.model_fields
     worked_out = {
         **{each: ends(each) for each in ("API-1", "A-BTN-2", "REL-7", "GAP-1")},
         "harm": ends("REL-7", harms=True),
@@ -214,22 +189,9 @@ def facts():
         "cases-b": len(APP_CASES_B),
         "reads": len(readers),
         "unread": conclude_case(readers[0], AppSeen((), {}, DeviceA("app", A_FROM_0_4_0)), seconds=0).verdict,
-        "seconds": app["patience"].metadata[-1].what.removeprefix("seconds, from "),
-        **{name: f"{name} = {app[name].default:g}" for name in ("patience", "desk_factor")},
-        "mode": SwiftForm.model_fields["mode"].default,
-        "same": next(n for n in range(9) if is_stuck({"A-BTN-1": n})),
-        "any": next(n for n in range(9) if is_stuck(dict.fromkeys(map(str, range(n)), 1))),
-        "levels": f"{', '.join([*Severity][:-1])} or {[*Severity][-1]}",
         "button": rule("A-BTN-1").text.removeprefix("The add button is ").partition(":")[0],
-        "pause": Options().retries.base,
-        "longer": 2 * Options().retries.base,
         "id": len(INSTRUMENT_IDS[0]) - 2,
-        "scenarios": scenarios(),
-        "lite": f"{int(looked_up('workbook/tools/course/lite.py', 'path.name > .0([0-9])')) - 1:02}",
         "hundreds": len(CASES) // 100,
-        "clients": len(
-            re.findall("^[|] .*`", (ROOT / "notebooks/reference/clients.md").read_text("utf-8"), re.MULTILINE)
-        ),
         "most-cards": DIMENSIONS["cards"]["wallet"][-1],
     }
     worked_out |= {name: looked_up(*at) for name, at in HELD["fact"].items()}
