@@ -112,30 +112,36 @@ def differences(path):
     name = str(path.relative_to(ROOT))
     words, found = HELD["text"].get(name, "").split(), [(1, "nothing"), *figures(path)]
     said = as_said(words, [each for _, each in found])
-    known = [at for at, (_, each) in enumerate(found) if each in {*said.values(), *FACTS.values(), *CODES}]
-    matcher = SequenceMatcher(None, [found[at][1] for at in known], [said[word] for word in words], autojunk=False)
+    known, matcher = aligned(said, words, [each for _, each in found])
     for change, i, j, k, end in matcher.get_opcodes():
         if change == "equal":
             pairs = zip(known[i:j], words[k:end], strict=True)
             wrong = [(found[at], f"{word} = {spelled(word)}") for at, word in pairs if said[word] != spelled(word)]
         else:
             meant = ", ".join(dict.fromkeys(f"{word} = {spelled(word)}" for word in words[k:end])) or "nothing"
-            first, last = known[i - 1] if i else 0, known[j] if j < len(known) else len(found)
-            stands = found[first + 1 : last] if k < end else [found[at] for at in known[i:j]]
+            run = 0  # of a row of one figure any may be the one that is not there
+            while change == "insert" and run < i and found[known[i - run - 1]][1] == said[words[k]]:
+                run += 1
+            first, last = known[i - run - 1] if i > run else 0, known[j] if j < len(known) else len(found)
+            between = [found[at] for at in range(first + 1, last) if at not in known[i - run : i]]
+            stands = between if k < end else [found[at] for at in known[i:j]]
             wrong = [(each, meant) for each in stands or [(found[first][0], "nothing after this line")]]
         yield from (f"{name}:{line}: {each}, where figures.toml has {meant}" for (line, each), meant in wrong)
 
 
+def aligned(said, words, found):
+    """The places of the figures that somebody holds, and how they stand to the words."""
+    known = [at for at, each in enumerate(found) if each in {*said.values(), *FACTS.values(), *CODES}]
+    return known, SequenceMatcher(None, [found[at] for at in known], [said[word] for word in words], autojunk=False)
+
+
 def as_said(words, found):
     """The figure for each word that makes the text fit best: where a fact changed, the old one that still stands."""
-
-    def fit(said):
-        return SequenceMatcher(None, found, [said[word] for word in words], autojunk=False).ratio()
-
     said = {word: spelled(word) for word in words}
-    for word, value in [*said.items()] if fit(said) < 2 * len(words) / (len(words) + len(found)) else []:
+    for word, value in [*said.items()] if aligned(said, words, found)[1].ratio() < 1 else []:
         if word != value.replace(" ", ""):
-            said = max([said, *(said | {word: each} for each in dict.fromkeys(found[1:]))], key=fit)
+            guesses = [said, *(said | {word: each} for each in dict.fromkeys(found[1:]))]
+            said = max(guesses, key=lambda guess: aligned(guess, words, found)[1].ratio())
     return said
 
 
