@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import requests
@@ -12,8 +13,8 @@ from workbook.simulation.scenario import load, parse
 from workbook.tools.commands import cli
 from workbook.tools.mockserver.mock import MockServer, fresh_output
 from workbook.tools.mockserver.server import running
-from workbook.tools.proxy.drift import DriftKind, as_json, as_text, drift
-from workbook.tools.proxy.record import Head, Recording, read_proxy_record
+from workbook.tools.proxy.drift import DriftKind, as_json, as_text, compare_fields, drift
+from workbook.tools.proxy.record import Head, Recording, read_proxy_record, shape
 from workbook.tools.proxy.upstream import LOSSES, ProxyFailure, ProxyReply
 
 HEAD = Head("https://api.example", "2026-01-01T00:00:00+00:00")
@@ -213,6 +214,17 @@ def test_equal_statuses_are_compared_in_detail(answer, real, kind, found):
     finding = only(found(*GOOD, get(answer)))
     assert real in finding.real
     assert (finding.kind, finding.count, finding.of) == (kind, 1, 10)
+
+
+def test_a_field_that_a_200_may_leave_out_is_no_difference():
+    ours = Response(200, JSON_HEADERS, b'{"sdkInput": "YQ==", "more": {"a": 1}}', "")
+    real = SimpleNamespace(status=200, response_shape=shape(b'{"sdkInput": "YQ=="}'))
+    assert list(compare_fields(real, ours)) == []
+    real.response_shape = shape(b'{"odd": 1}')
+    assert [difference[1] for difference in compare_fields(real, ours)] == [
+        "200, the field odd: number",
+        "200, the field sdkInput: nothing",
+    ]
 
 
 def test_a_refusal_without_a_required_field_contradicts_what_is_published(found):
