@@ -90,7 +90,8 @@ def test_the_configuration_that_lesson_06_shows_is_whole(tmp_path):
     ((block,),) = filter(None, (re.findall(r"```toml\n(.*?)```", text, re.DOTALL) for text in cells(path, "markdown")))
     (tmp_path / "relay.log").touch()
     (tmp_path / "back-end.toml").write_text(block, "utf-8")
-    assert load_config(tmp_path / "back-end.toml", {"ANN": "session-of-ann-7d1f"}).target.cardholders
+    sessions = {"ANN": "session-of-ann-7d1f", "BOB": "session-of-bob-2c88"}
+    assert load_config(tmp_path / "back-end.toml", sessions).target.cardholders
 
 
 def rows_of(number, head):
