@@ -149,15 +149,12 @@ def test_a_row_that_was_played_leads_back_to_itself():
 
 
 @pytest.mark.rule("A-CAN-6")
-@pytest.mark.parametrize(("phone", "is_the_schemes"), [("ready", False), ("card not configured at the scheme", True)])
-def test_a_good_run_asks_nobody_to_look_into_the_card(phone, is_the_schemes):
-    run = wb.session().platform_a.play(phone)
-    assert (19 in {one.row.number for one in wb.diagnose(run).found.decided}) is is_the_schemes
-    assert 19 in wb.diagnose(run.trace.to_jsonl()).rows
-
-
-def test_a_good_run_on_platform_b_leads_to_no_row():
-    assert wb.diagnose(wb.session().platform_b.play()).rows == ()
+def test_a_run_without_a_finding_leads_to_no_row():
+    run = wb.session().platform_a.play("card not configured at the scheme")
+    assert 19 in {one.row.number for one in wb.diagnose(run).found.decided}
+    for good in (wb.session().platform_a.play(), wb.session().platform_b.play("card on both")):
+        with pytest.raises(ParameterError, match=r"Nothing is wrong in this run.* 'in the wallet'"):
+            wb.diagnose(good)
 
 
 @pytest.mark.parametrize(("name", "why"), [("nofile.log", "No such file"), ("folder", "not a regular file")])

@@ -139,6 +139,7 @@ def diagnose(symptom: str | Path | Run = "") -> DiagnosisPanel:
 
     Raises:
         ConfigurationError: the file cannot be read.
+        ParameterError: the run has no finding.
 
     Example:
         >>> wb.diagnose("provision failed, status 15009").rows
@@ -148,6 +149,8 @@ def diagnose(symptom: str | Path | Run = "") -> DiagnosisPanel:
         case Path():
             with explain_failure(f"Cannot read {str(symptom)!r}", "Name a log file."):
                 text = read_regular(symptom, diagnosis.LARGEST_LOG).decode("utf-8", "replace")
+        case Run(findings=()):
+            raise ParameterError(f"Nothing is wrong in this run: it has no finding, and ended as {symptom.state!r}.")
         case Run():
             text = "\n".join(
                 [*(f"{one.level} {one.rule} {one.text}" for one in symptom.findings), symptom.trace.to_jsonl()]
