@@ -178,10 +178,11 @@ def test_equal_values_have_the_same_letter_on_both_sides():
     ("results", "about", "sentence"),
     [
         (of_each_verdict()[:1], {}, "1 case, and none failed: 1 pass."),
-        (of_each_verdict()[:3], {}, "2 of 3 cases did not hold: 1 fail, 1 warn, 1 pass."),
+        (of_each_verdict()[:3], {}, "2 of 3 cases did not hold: 1 fail, 1 warn. The others: 1 pass."),
         (of_each_verdict()[:2], {},
-         "1 of 2 cases did not hold: 1 warn, 1 pass. There are warnings only; with --strict the run would fail."),
-        (of_each_verdict()[:2], {"strict": True}, "1 of 2 cases did not hold: 1 warn, 1 pass."),
+         ("1 of 2 cases did not hold: 1 warn. The others: 1 pass. "
+          "There are warnings only; with --strict the run would fail.")),
+        (of_each_verdict()[:2], {"strict": True}, "1 of 2 cases did not hold: 1 warn. The others: 1 pass."),
         (of_each_verdict()[4:5], {}, "Nothing could be decided: 1 not testable."),
         (of_each_verdict()[5:6], {}, "Nothing could be decided: 1 not applicable."),
         (of_each_verdict()[:1] + of_each_verdict()[4:5], {},

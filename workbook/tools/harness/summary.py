@@ -66,14 +66,16 @@ def headline(record: RunRecord) -> str:
     """How the run ended, in one to four sentences."""
     about = record.about
     total = _cases(len(record.cases))
-    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts(record))
-    failed = record.ended(*FAILING - {Verdict.KNOWN})
+    verdicts, failing = _verdicts(record, {*Verdict}), FAILING - {Verdict.KNOWN}
+    failed = record.ended(*failing)
     decided = bool(record.ended(*JUDGED))
     left = len(about.unfinished)
     if not record.cases:
         sentences = ["No case finished."]
     elif failed:
-        sentences = [f"{len(failed)} of {total} did not hold: {verdicts}."]
+        others = _verdicts(record, {*Verdict} - failing)
+        sentences = [f"{len(failed)} of {total} did not hold: {_verdicts(record, failing)}."]
+        sentences += [f"The others: {others}."] if others else []
         if (
             {case.verdict for case in failed} == {Verdict.WARN}
             and not about.strict
@@ -117,6 +119,10 @@ def counts(record: RunRecord) -> list[tuple[Verdict, int]]:
     """How many cases ended with each verdict that occurs, the gravest first."""
     every = ((verdict, len(record.ended(verdict))) for verdict in Verdict)
     return [(verdict, count) for verdict, count in every if count]
+
+
+def _verdicts(record: RunRecord, among: Iterable[Verdict]) -> str:
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts(record) if verdict in among)
 
 
 def by_group(record: RunRecord) -> list[tuple[str, list[int]]]:
