@@ -1,9 +1,7 @@
 """The integrator's own code, called to its end: plain or a coroutine function, with or without a running loop."""
 
 import asyncio
-import signal
 import threading
-import time
 from contextvars import ContextVar
 
 import pytest
@@ -40,15 +38,6 @@ def test_it_is_called_with_what_is_given_and_gives_back_what_it_returns(function
 def test_anything_that_can_be_awaited_is_awaited():
     assert run_to_end(Promise) == "kept"
     assert run_to_end(lambda: later(1)) == (1, 2)
-
-
-@pytest.mark.parametrize("function", [plain, later])
-def test_it_works_where_a_loop_is_running_already_as_in_a_notebook(function):
-    async def cell():
-        await asyncio.sleep(0)
-        return run_to_end(function, 1)
-
-    assert asyncio.run(cell()) == (1, 2)
 
 
 def test_a_coroutine_sees_the_context_that_it_was_called_in():
@@ -88,26 +77,6 @@ def test_what_it_raises_is_raised_here(form, error):
 @pytest.mark.parametrize("value", [None, b"bytes", (), [1], (n for n in ()), iter(())])
 def test_what_is_not_awaitable_is_given_back_as_it_is(value):
     assert run_to_end(lambda: value) is value
-
-
-@pytest.mark.slow
-def test_a_cell_that_is_stopped_stops_what_it_awaits():
-    ended = []
-
-    async def waits():
-        try:
-            await asyncio.sleep(60)
-        finally:
-            ended.append(True)
-
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a program in the background may be started without
-    stop = threading.Timer(0.3, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
-    stop.start()
-    began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        run_to_end(waits)
-    assert ended == [True]
-    assert time.monotonic() - began < 30  # far below the minute that it would have waited
 
 
 def test_no_thread_is_left_behind():

@@ -5,8 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from workbook.checks import Severity
-from workbook.flows import messages as m
 from workbook.flows.variants import VARIANTS_B
 from workbook.lessons.session import session
 from workbook.play import mistakes
@@ -139,29 +137,6 @@ UIS = {
 def test_each_authorization_ui_where_the_status_requires_one(name, surface):
     scene = SESSION.wallet.play(phone="with a watch", authorization=name, surface=surface)
     assert (scene.state, [f"{one.level} {one.rule}" for one in scene.findings]) == UIS[name]
-
-
-class AsksNobody(ReferenceHandler):
-    """Its status() declares that no authorization UI is used."""
-
-    def status(self):
-        return self._declared(super().status())
-
-    def _declared(self, status):
-        from dataclasses import replace  # used here alone
-
-        return replace(status, requires_authentication=False)
-
-
-@pytest.mark.rule("X-STATUS-1", "X-AUTH-2")
-@pytest.mark.parametrize("name", AUTHORIZATIONS)
-def test_where_the_status_requires_none_the_wallet_asks_by_itself_and_never_the_ui(name):
-    scene = SESSION.wallet.play(AsksNobody, authorization=name)
-    assert (scene.state, [(one.rule, one.level) for one in scene.findings]) == ("added", [("X-AUTH-2", Severity.NOTE)])
-    assert scene.trace.select(m.CompletionHandlerCalled) == []
-    (asked,), (authorized,) = scene.trace.select(m.Authenticate), scene.trace.select(m.AuthenticatedByWallet)
-    assert scene.trace.select(m.AuthorizationUiShown) == []
-    assert authorized.at > asked.at
 
 
 def test_a_mistake_that_needs_another_phone_or_surface_is_shown_there():

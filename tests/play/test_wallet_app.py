@@ -357,18 +357,6 @@ def test_an_authorization_ui_with_a_wrong_project_file_is_not_found(name):
     assert any("X-PLIST-" in finding.text for finding in check(host.trace))
 
 
-@pytest.mark.parametrize(
-    ("target", "state"), [("extension", State.NOT_LISTED), ("authorization UI", State.NOT_AUTHENTICATED)]
-)
-def test_a_target_without_the_entitlement_is_not_found(target, state):
-    phone = opened_phone()
-    phone.entitled = tuple(one for one in phone.entitled if one != target)
-    host = walked(phone=phone)
-    assert host.state is state
-    (found,) = check(host.trace)
-    assert f"the {target} target lacks the provisioning entitlement (sdk-b; that it is then not found" in found.text
-
-
 @pytest.mark.rule("X-AUTH-1")
 @pytest.mark.parametrize("error", [ValueError, asyncio.CancelledError, Nasty])
 @pytest.mark.parametrize("method", ["__init__", "view_did_appear"])
