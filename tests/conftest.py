@@ -20,11 +20,14 @@ KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERYTHING", "WORKBOOK_TEMPO"}
 
 ROOT = Path(__file__).parents[1]
 LONGEST = (
+    "tests/tools/conform/app/test_cases",
+    "tests/tools/conform/app/test_run",
+    "tests/tools/conform/app/test_stage",
+    "tests/tools/conform/back_end/test_tempo",
     "tests/browser/test_panels",
     "notebooks/07",
-    "tests/test_signals",
 )
-"""How the names of the files begin that take a minute and more."""
+"""How the names of the files begin that take longest; the first four mostly wait."""
 
 CELLS = set()
 """The ids of the notebooks' cells that were run."""
