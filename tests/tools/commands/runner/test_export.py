@@ -207,7 +207,13 @@ def test_a_page_does_not_say_how_to_bring_a_panel_to_life(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "line", ["a" * 1_000_000, "Shift+Enter" * 100_000, "\\\\(" * 100_000, '<a href="x">' * 100_000]
+    "line",
+    [
+        "a" * 1_000_000,
+        "Shift+Enter" * 100_000,
+        "\\\\(" * 100_000,
+        pytest.param('<a href="x">' * 100_000, marks=pytest.mark.nightly),
+    ],
 )
 def test_a_long_line_of_words_is_read_once(tmp_path, line):
     """A pattern, and nbconvert's own, took the square of its length: minutes."""
