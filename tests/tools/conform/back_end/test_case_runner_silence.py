@@ -18,6 +18,7 @@ from workbook.tools.harness.model import Verdict
 ALONE = [name for name, case in CASES.items() if case.script.alone and case.group == "form"]
 LATE = dropped(Broke.LATE)
 FAILED = call(GET, None, status=504)
+POSTS = relays.kinds()["CacheBuster"]  # no GET works
 
 
 def suspected(calls, *, worked):
@@ -116,7 +117,7 @@ class Slow(reference.Relay):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "stops"), [(LockKept, True), (PoolDriesOut, True), (FailsForTheCard, False), (Slow, False)]
+    ("kind", "stops"), [(LockKept, True), (PoolDriesOut, True), (FailsForTheCard, False), (Slow, False), (POSTS, False)]
 )
 def test_a_run_stops_with_a_back_end_that_hangs_and_not_with_one_that_is_slow_or_fails_for_a_card(
     monkeypatch, kind, stops
@@ -131,19 +132,20 @@ def test_a_run_stops_with_a_back_end_that_hangs_and_not_with_one_that_is_slow_or
     assert all(said.fullmatch(one.why) for one in left)
 
 
-@pytest.mark.parametrize("held", [False, True])
-def test_a_look_counts_from_when_no_other_call_holds_the_back_end(monkeypatch, held):
-    """Two stalled calls fill two workers, and a plain call waits behind them."""
+@pytest.mark.parametrize(("held", "cleared", "alive"), [(2, 0, True), (0, 0, False), (0, 1, True)])
+def test_a_look_counts_from_when_no_other_call_holds_the_back_end(monkeypatch, held, cleared, alive):
+    """Two stalled calls fill two workers, and a plain call waits behind them; or another call succeeds meanwhile."""
     monkeypatch.setattr(relays, "kinds", lambda: {"mine": reference.Relay})
     looks = 0
 
     async def answers(*_words):
         nonlocal looks
         looks += 1
-        runner._under_way = 2 if held and looks < 3 else 0
+        runner._under_way = held if looks < 3 else 0
+        runner.streak.failed = [] if cleared else [("relay.get.path", LATE)]
         return held and looks == 4
 
     with relays.running("mine", ["relay.get.path"], bound=0.01) as runner:
         monkeypatch.setattr(runner, "_answers", answers)
-        runner._under_way = 2 if held else 0
-        assert asyncio.run(runner._recovers("any")) is held
+        runner._under_way = held
+        assert asyncio.run(runner._recovers("any")) is alive

@@ -65,7 +65,7 @@ class FailureStreak:
     failed: list[tuple[str, model.PhoneCall]] = field(default_factory=list)
 
     def count(self, case: str, call: model.PhoneCall, *, worked: bool) -> None:
-        """Count a plain call of this case; a failure that was answered counts where plain calls worked before."""
+        """Count a plain call of this case; a failure that was answered counts where such calls worked before."""
         if call.succeeded:
             self.failed.clear()
         elif call.broke is not model.Broke.CANCELLED and (call.status is None or (worked and call.status != 429)):
@@ -382,7 +382,8 @@ class CaseRunner:
         while True:
             if not self._under_way:
                 until = min(until, monotonic() + self.target.bound)
-            if any(await asyncio.gather(*(self._answers(surface, card) for surface in surfaces))):
+            looks = await asyncio.gather(*(self._answers(surface, card) for surface in surfaces))
+            if any(looks) or not self.streak.failed:  # a call of another case may have succeeded meanwhile
                 return True
             if monotonic() >= until:
                 return False
@@ -445,7 +446,8 @@ class CaseRunner:
                 self._under_way -= len(calls)
             for ask, call in zip(model.calls_of(step), ended, strict=True):
                 if plain and ask.has_to_succeed and self.tempo is not None:  # before, nothing is said about a run
-                    self.streak.count(case.name, call, worked=bool(self.before))
+                    worked = any(operation == call.operation for _platform, operation in self.before)
+                    self.streak.count(case.name, call, worked=worked)
                 yield call
             if isinstance(step, model.SetOrders):
                 plain = not any(order.fault for order in step.orders)

@@ -73,8 +73,9 @@ class PlainFailure:
         advice = []
         for result in results:
             script = result.case.script  # list cases (several cards) give no advice
-            form = result.case.group is BackEndGroup.FORM and result.verdict in CONFIRMED and script.cards == 1
-            if self.asked and form and self.operation in script.operations:
+            form = result.case.group is BackEndGroup.FORM and script.cards == 1
+            form = form and model.Need.CONTRACT not in result.case.needs  # what the app gets, and not the request
+            if self.asked and form and result.verdict in CONFIRMED and self.operation in script.operations:
                 of_its_own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
                 advice += [miss.todo for miss in of_its_own if miss.todo not in (AFRESH, HAND_ON, MORE_TIME, WORK)]
         untested = tuple(result.case.name for result in results if result.why == schedule.NO_PLAIN_CALL)
