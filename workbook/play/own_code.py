@@ -106,7 +106,7 @@ def own_time() -> float:
     """Seconds on a clock that stands still while this thread could run and the system let others run (on Linux)."""
     try:
         withheld = int(Path("/proc/thread-self/schedstat").read_text("ascii").split()[1]) / 1e9  # it has nanoseconds
-    except OSError:
+    except (OSError, IndexError):  # a kernel that counts nothing has an empty file, or none
         withheld = 0.0
     return perf_counter() - withheld
 
